@@ -150,13 +150,8 @@ struct ExchangeSettings {
     std::optional<double> egress_mbit_max;  ///< of one peer over all its links; Mbit/s
     std::optional<double> link_mbit;        ///< of each link and direction; Mbit/s
     std::vector<LinkLimit> link_limits;     ///< of single links; overrides link_mbit
-    unsigned staleness_rounds_max = 0;      ///< 0 = no bound; see src/rows/staleness_bound.h
-    /// Who waits for a row needs all of it within so many rounds.
-    double awaited(double rounds_per_cycle) const {
-        return staleness_rounds_max > 0
-                   ? std::min(rounds_per_cycle, static_cast<double>(staleness_rounds_max))
-                   : rounds_per_cycle;
-    }
+    /// 0: no bound; see src/rows/staleness_bound.h. Nothing: auto, src/rows/staleness_choice.h.
+    std::optional<unsigned> staleness_rounds_max;
     double start_wait_s = 60;      ///< this and all times: as durations in ako/exchange_times.h
     unsigned start_peers_min = 0;  ///< 0 = a majority
     unsigned heartbeat_ms = 500;

@@ -88,6 +88,7 @@ struct LinkView {
     Presence presence = Presence::absent;
     bool live = false;
     bool advancing = false;
+    bool left_out = false;  ///< it is too slow to be waited for
     bool joining = false;   ///< it takes in the rows of the run, and makes no rounds yet
     double partitions = 0;  ///< observed P: rounds between two sends of the same block; 0 = unknown
     Round staleness_rounds = 0;  ///< newest announced round less the lowest held of its row

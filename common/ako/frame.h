@@ -36,7 +36,7 @@
 namespace ako {
 
 /// Raised with every change of the wire that an older peer would misread.
-inline constexpr std::uint32_t protocol_version = 13;
+inline constexpr std::uint32_t protocol_version = 14;
 
 /// Bytes of one text of a header: a run's or a peer's name, a value in a Reject.
 inline constexpr std::size_t text_bytes_max = 256;

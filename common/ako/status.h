@@ -2,6 +2,8 @@
 // concerns, and that code takes this part. Values; any thread.
 #pragma once
 
+#include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -83,6 +85,43 @@ struct Covered {
         each("done_next", it.done_next, bound::AtMost{covered_words_max});
         each("in_hand", it.in_hand);
         each("items", it.items);
+    }
+};
+
+/// Which peers keep step, so that each waits for the newest rounds of the others: chosen by one of
+/// them (src/rows/staleness_choice.h); merged by maximum.
+struct Waits {
+    static constexpr std::uint64_t number_max = std::uint64_t{1} << 48;
+    static constexpr std::uint32_t bound_max = 1'000'000;
+
+    std::uint64_t number = 0;      ///< of the choice: the newest counts
+    std::uint32_t rounds_max = 0;  ///< so many rounds of the others a round may lack; 0: no bound
+    PeerSet left_out = 0;          ///< they are too slow to be waited for, and wait for nobody
+    /// [peer_count]: the rounds that go together, from which on they are counted; empty: 0 of all.
+    std::vector<Round> starts;
+
+    auto operator<=>(const Waits&) const = default;
+
+    /// Do these two keep step?
+    bool between(PeerIndex a, PeerIndex b) const {
+        return rounds_max > 0 && (left_out & (peer_bit(a) | peer_bit(b))) == 0;
+    }
+    /// So many rounds `a` has made more than `b` when they are level.
+    std::int64_t offset(PeerIndex a, PeerIndex b) const {
+        return starts.empty() ? 0 : static_cast<std::int64_t>(starts[a] - starts[b]);
+    }
+
+    /// Whoever is waited for sends all of its row within so many rounds.
+    double cycle_max(double rounds_per_cycle) const {
+        return rounds_max > 0 ? std::min(rounds_per_cycle, static_cast<double>(rounds_max))
+                              : rounds_per_cycle;
+    }
+
+    static void fields(auto& it, auto&& each) {
+        each("number", it.number);
+        each("rounds_max", it.rounds_max);
+        each("left_out", it.left_out);
+        each("starts", it.starts);
     }
 };
 
@@ -195,6 +234,8 @@ struct Status {
     Heartbeat heartbeat;
     Standing standing;
     PerRow<RowHeld> rows;  ///< [peer_count]: what I hold of each; for src/rows, in ako alone
+    Waits waits;           ///< as far as I have heard; for src/rows, in ako alone
+    bool keeps_step = true;  ///< I wait for others where all do; likewise
     Vote vote;
     Start start;
     std::optional<Covered> covered;  ///< for src/exchange/coverage.h, with `data.sharding: elastic`
@@ -205,6 +246,8 @@ struct Status {
         each("heartbeat", it.heartbeat);
         each("standing", it.standing);
         each("rows", it.rows);
+        each("waits", it.waits);
+        each("keeps_step", it.keeps_step);
         each("vote", it.vote);
         each("start", it.start);
         each("covered", it.covered);

@@ -2,6 +2,7 @@
 #include "src/config/consistency.h"
 #include "src/config/key_rows.h"
 #include "src/config/peer_list.h"
+#include "src/config/staleness.h"
 
 namespace ako {
 
@@ -55,12 +56,14 @@ void add_keys_of_ako(std::vector<Field>& rows) {
                        .of_modes({"ako"})
                        .told());
     // Shared: a peer that is not held back would leave one that is behind for good.
-    rows.push_back(whole_or_word_field("exchange.staleness_rounds_max", shared,
-                                       AKO_MEMBER(exchange.staleness_rounds_max), "none", 1'000'000)
-                       .means("none: nobody waits | N: round r begins once round r - N of "
-                              "every live peer is held, 1: as in a ring, and a cycle takes N "
-                              "rounds at most; but a peer that does not move at all for long "
-                              "is not waited for")
+    rows.push_back(staleness_field()
+                       .means("auto: 1 where waiting, as measured, costs at most 20 % of the "
+                              "pace, else none; not for a peer that makes less than 80 % of "
+                              "the rounds of others, nor for one with `partitions: N` or "
+                              "`rule: plain` | none: nobody waits | N: round r begins once "
+                              "round r - N of every live peer is held, 1: as in a ring, and a "
+                              "cycle takes N rounds at most; but a peer that is far behind, or "
+                              "does not move at all for long, is not waited for")
                        .of_modes({"ako"})
                        .told());
 }

@@ -42,6 +42,8 @@ class ComputeHalf {
     virtual bool step_settle() AKO_COMPUTE_THREAD { return true; }
     /// The same of what this range of the next gradient takes the place of: Use::give.
     virtual bool step_make_way(Range) AKO_COMPUTE_THREAD { return true; }
+    /// Is a part of a gradient of use before all of it is there?
+    virtual bool gives_by_layers() const AKO_COMPUTE_THREAD { return waits_for_others(); }
     /// As Exchange::gradient_ready. True: something of it may be sent now.
     virtual bool gradient_ready(Range, std::span<const float>, Time) AKO_COMPUTE_THREAD {
         return false;

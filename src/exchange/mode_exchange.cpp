@@ -161,8 +161,7 @@ bool ModeExchange::step_await(Range range, Use use) {
 
 void ModeExchange::gradient_ready(Range range, std::span<const float> gradient) {
     on_compute_thread();
-    // Where nobody waits, it is given as a whole.
-    if (!compute_.waits_for_others() && settings_.exchange.staleness_rounds_max == 0) return;
+    if (!compute_.gives_by_layers()) return;
     // The norm of all of it has to be known before a part of it may go.
     if (settings_.training.clip > 0) return;
     if (!usual(Gradient{gradient.subspan(range.first, range.count)})) return;

@@ -81,6 +81,7 @@ void AkoArrivals::hear_status(const Arrival& arrival, const Status& status, Time
     if (!parts_.finish.begun()) parts_.beginning.heard(arrival.from, status, first, now);
     parts_.stop.hear(status.standing.stop, status.standing.asked);
     parts_.budget.hear_of_doublings(status.standing.batch_doublings);
+    parts_.staleness.hear(status.waits);
     word_.hear_verdict(status.standing.verdict);
 }
 

@@ -48,9 +48,8 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<float> initial, M
       meetings_(parts_),
       word_(parts_),
       arrivals_(parts_, word_),
+      step_(parts_, word_),
       optimizer_(initial.size(), settings.training, settings.layers),
-      bound_(settings.exchange.staleness_rounds_max, settings.times().life_timeout,
-             parts_.rows.ledger(), parts_.roster),
       ready_end_(initial.size()) {
     parts_.outbox.lift_grants(true);
     if (!parts_.settings.checkpoints.empty()) {
@@ -86,7 +85,7 @@ std::optional<Next> AkoCompute::begin_round(Time now) {
     if (left_behind_) return Next::finish(left_behind_text);
     if (asked_to_leave_) return leave(now);
     meetings_.meet(now);
-    const bool waits = too_stale(now);
+    const bool waits = step_.must_wait(now);
     if (waits || !parts_.rows.gives_way()) arrivals_.answer();
     if (waits) return std::nullopt;
     meetings_.begin_round(now);
@@ -113,8 +112,7 @@ std::optional<Next> AkoCompute::begin(Time now) {
     if (!std::exchange(keeps_velocity_, false))  // what it carried is gone
         optimizer_ =
             Sgd(parts_.blocks.element_count(), parts_.settings.training, parts_.settings.layers);
-    parts_.outbox.lift_grants(false);
-    held_back_ = false;
+    step_.begin();
     post_status(after != before);
     return std::nullopt;
 }
@@ -137,18 +135,6 @@ std::optional<Next> AkoCompute::end_before_begun(Time now) {
     post_status(false);
     if (state() != AkoBeginning::State::failed) return std::nullopt;
     return Next::give_up(parts_.beginning.ending(), parts_.beginning.why_not());
-}
-
-bool AkoCompute::too_stale(Time now) {
-    if (!bound_.active()) return false;
-    const bool wait = bound_.must_wait(now);
-    if (wait != std::exchange(held_back_, wait)) parts_.outbox.lift_grants(wait);
-    if (wait) post_status(false);  // what has come shows the others that this peer moves
-    for (const PeerIndex peer : bound_.take_given_up()) {
-        parts_.settings.log("peer " + parts_.name(peer) +
-                            " does not move: not waited for until it does (staleness_rounds_max)");
-    }
-    return wait;
 }
 
 std::vector<PeerIndex> AkoCompute::missing() const {
@@ -282,6 +268,7 @@ LinkView AkoCompute::link(PeerIndex peer, Time now) const {
     LinkView link = parts_.roster.link_view(peer);
     link.joining = view.live() && view.joins();
     link.advancing = parts_.roster.advancing(peer, parts_.budget.round());
+    link.left_out = (parts_.staleness.waits().left_out & peer_bit(peer)) != 0;
     const Round lowest = parts_.rows.ledger().held(row_of(peer)).lowest.round;
     if (view.announced > lowest) link.staleness_rounds = view.announced - lowest;
     const Time oldest = parts_.rows.oldest_seal(row_of(peer));

@@ -1,7 +1,8 @@
 // The compute half of the mode `ako`: a state machine that is told the time and never waits. It
-// begins (AkoBeginning), trains, and leaves or finishes (Finish); see "Peers that come and return"
-// in src/exchange/README.md. What arrives AkoArrivals takes in, what is said AkoWord says. Compute
-// thread only; speaks to the traffic half through Mailbox and Outbox.
+// begins (AkoBeginning), trains, in step with the others or not (AkoStep), and leaves or finishes
+// (Finish); see "Peers that come and return" in src/exchange/README.md. What arrives AkoArrivals
+// takes in, what is said AkoWord says. Compute thread only; speaks to the traffic half through
+// Mailbox and Outbox.
 #pragma once
 
 #include <optional>
@@ -16,11 +17,11 @@
 #include "src/modes/ako_arrivals.h"
 #include "src/modes/ako_meetings.h"
 #include "src/modes/ako_parts.h"
+#include "src/modes/ako_step.h"
 #include "src/modes/ako_word.h"
 #include "src/numbers/optimizer.h"
 #include "src/rows/leaving.h"
 #include "src/rows/ready_end.h"
-#include "src/rows/staleness_bound.h"
 
 namespace ako {
 
@@ -42,6 +43,10 @@ class AkoCompute final : public ComputeHalf {
     std::vector<PeerIndex> missing() const override AKO_COMPUTE_THREAD;
     std::span<const float> replica() const override AKO_COMPUTE_THREAD {
         return parts_.rows.replica().values();
+    }
+    /// Where others wait for the round.
+    bool gives_by_layers() const override AKO_COMPUTE_THREAD {
+        return parts_.staleness.waits().rounds_max > 0;
     }
     /// Blocks whose gradient is ready may travel before the rest of the round is made.
     bool gradient_ready(Range range, std::span<const float> gradient,
@@ -85,7 +90,6 @@ class AkoCompute final : public ComputeHalf {
     std::optional<Next> begin(Time now) AKO_COMPUTE_THREAD;
     /// A stop, or the wish to leave, has come before this peer has begun.
     std::optional<Next> end_before_begun(Time now) AKO_COMPUTE_THREAD;
-    bool too_stale(Time now) AKO_COMPUTE_THREAD;
     void post_status(bool urgent) AKO_COMPUTE_THREAD {
         word_.post(urgent, {finish_began_.has_value(), leaving_.has_value()});
     }
@@ -102,12 +106,11 @@ class AkoCompute final : public ComputeHalf {
     AkoMeetings meetings_;
     AkoWord word_;
     AkoArrivals arrivals_;
+    AkoStep step_;
     Sgd optimizer_;
     bool keeps_velocity_ = false;  ///< of a checkpoint, into the first life of the row
-    StalenessBound bound_;
-    bool held_back_ = false;  ///< by the bound on staleness
-    ReadyEnd ready_end_;      ///< of the gradient of the round under way
-    bool diverged_ = false;   ///< nothing can be added any more
+    ReadyEnd ready_end_;           ///< of the gradient of the round under way
+    bool diverged_ = false;        ///< nothing can be added any more
 
     bool asked_to_leave_ = false;
     std::optional<Leaving> leaving_;  ///< from its last round on, while the others go on

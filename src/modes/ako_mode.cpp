@@ -30,7 +30,8 @@ ModeCosts AkoMode::costs(const ModeSettings& settings, std::size_t parameter_cou
     // What the schedules of all links grant, in float32. Relays come on top, of what somebody has
     // lost.
     const unsigned fixed = settings.exchange.partitions;
-    const double partitions = std::max(1.0, settings.exchange.awaited(fixed));
+    const Waits waits{0, settings.exchange.staleness_rounds_max.value_or(0), 0, {}};
+    const double partitions = std::max(1.0, waits.cycle_max(fixed));
     costs.sent = {
         {.way = SentBytes::Way::to_all,
          .bytes = static_cast<double>(others * payload_bytes_of(parameter_count)) / partitions,

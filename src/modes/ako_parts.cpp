@@ -10,6 +10,14 @@ FinishTimes finish_times(const ExchangeTimes& times) {
     return {times.finish_exchange, times.finish_linger, times.finish_timeout};
 }
 
+/// Nothing: it is chosen. Where a cycle is to take a number of rounds, or nothing stands in for
+/// what is not there yet, nobody waits unless that is said.
+std::optional<unsigned> bound_of(const ExchangeSettings& exchange) {
+    if (exchange.staleness_rounds_max) return exchange.staleness_rounds_max;
+    if (exchange.partitions != 0 || exchange.rule == Rule::plain) return 0;
+    return std::nullopt;
+}
+
 }  // namespace
 
 AkoParts::AkoParts(const ModeSettings& mode_settings, std::span<float> initial_parameters,
@@ -19,9 +27,9 @@ AkoParts::AkoParts(const ModeSettings& mode_settings, std::span<float> initial_p
       mailbox(own_mailbox),
       outbox(own_outbox),
       rows(settings.self, settings.peer_count(), blocks, initial_parameters, outbox, snapshots,
-           settings.peer_count() == 1 ? Precision::float32 : settings.exchange.precision,
-           settings.exchange.staleness_rounds_max > 0 ? MarksBy::round : MarksBy::time),
+           settings.peer_count() == 1 ? Precision::float32 : settings.exchange.precision),
       roster(settings.self, settings.peer_count(), settings.times().answers_within),
+      staleness(bound_of(settings.exchange), roster, rows.ledger()),
       finish(
           rows.ledger(), roster,
           [this](PeerIndex peer, Header header)

@@ -18,6 +18,7 @@
 #include "src/rows/relay.h"
 #include "src/rows/rows.h"
 #include "src/rows/snapshots.h"
+#include "src/rows/staleness_choice.h"
 
 namespace ako {
 
@@ -36,6 +37,7 @@ struct AkoParts {
 
     Rows rows;
     Roster roster;
+    StalenessChoice staleness;
     Finish finish;
     Relaying relaying;
     InitialValues initial;

@@ -139,6 +139,7 @@ OutFrame AkoTraffic::relay_frame(PeerIndex peer) {
 
 void AkoTraffic::poll(const Word& word, Time now) {
     decided_ = !word.own.vote.decided.none();
+    waits_ = word.own.waits;
     closing_ = word.closing;
     departures_.look(now);
     take_mail();
@@ -198,8 +199,12 @@ void AkoTraffic::take_snapshot(SnapshotIndex snapshot) {
     const Round round = snapshots_[snapshot].version.round;
     bound_.begin_round(round, clock_.now(), clock_.processor_time(), sent_share_);
     const unsigned fixed = settings_.exchange.partitions;
-    const double partitions = settings_.exchange.awaited(fixed != 0 ? fixed : bound_.partitions());
-    for (RowLink& link : links_) link.schedule.begin_round(round, partitions);
+    const double partitions = fixed != 0 ? fixed : bound_.partitions();
+    for (PeerIndex peer = 0; peer < links_.size(); ++peer) {
+        const bool awaits_it = waits_.between(settings_.self, peer);
+        links_[peer].schedule.begin_round(round,
+                                          awaits_it ? waits_.cycle_max(partitions) : partitions);
+    }
 }
 
 void AkoTraffic::take_growing(const Growing& growing) {

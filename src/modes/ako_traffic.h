@@ -108,6 +108,7 @@ class AkoTraffic final : public TrafficHalf {
     PartitionBound bound_;       ///< of `partitions: auto`
     double sent_share_ = 1;  ///< bytes of own partials, as a share of float32's: of late at most
     bool decided_ = false;   ///< the cut is
+    Waits waits_;
     Departures departures_;
     Time looked_at_{};
     PeerSet unanswered_;  ///< see Mailbox

@@ -8,11 +8,14 @@ namespace ako {
 namespace {
 
 /// What has become of a peer; nothing while that may be over in a moment.
-std::string text_of(const LinkLine& link, bool was_told) {
+std::string text_of(const LinkLine& link, bool was_told, PeerStanding before) {
     const std::string why = link.why.empty() ? "" : ": " + link.why;
     switch (standing_of(link)) {
         case PeerStanding::advancing:
+            if (was_told && before == PeerStanding::slow) return "keeps up again";
             return was_told ? "is back, and trains" : "trains";
+        case PeerStanding::slow:
+            return "is too slow to be waited for";
         case PeerStanding::joining:
             return "takes in what the others have";
         case PeerStanding::lost:
@@ -81,9 +84,9 @@ void RunHistory::add(const MetricsLine& line) {
 void RunHistory::add_event(const MetricsLine& line, const LinkLine& link) {
     Told& told = told_[link.peer];
     const PeerStanding standing = standing_of(link);
-    const bool trains = standing == PeerStanding::advancing;
+    const bool trains = standing == PeerStanding::advancing || standing == PeerStanding::slow;
     if (!told.text.empty() && standing == told.standing) return;
-    const std::string text = text_of(link, !told.text.empty());
+    const std::string text = text_of(link, !told.text.empty(), told.standing);
     if (text.empty()) return;
     told = {standing, text};
     events_.push_back({trains ? line.time : std::min(link.since, line.time), link.peer, text});

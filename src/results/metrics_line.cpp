@@ -17,6 +17,7 @@ ordered_json to_json(const LinkLine& link) {
             {"presence", word(link.presence)},
             {"live", link.live},
             {"advancing", link.advancing},
+            {"left_out", link.left_out},
             {"joining", link.joining},
             {"standing", word(standing_of(link))},
             {"since", thousandths(link.since)},
@@ -111,13 +112,15 @@ LinkLine link_from(const ordered_json& json) {
             json.at(key_in(json, "samples_per_s")),
             optional_number(json.at("loss")),
             link_usage_from(json.at("usage")),
-            json.at("ended")};
+            json.at("ended"),
+            json.value("left_out", false)};
 }
 
 }  // namespace
 
 PeerStanding standing_of(const LinkLine& link) {
-    const PeerStanding seen = standing_of(link.presence, link.advancing, link.joining, link.round);
+    const PeerStanding seen = standing_of(link.presence, link.advancing, link.left_out,
+                                          link.joining, link.round);
     return seen == PeerStanding::left && !link.ended.empty() ? PeerStanding::ended : seen;
 }
 

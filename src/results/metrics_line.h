@@ -32,9 +32,10 @@
 //                 rounds, by which is found what limits it: src/results/usage.h; each link has its
 //                 own
 //   links         the same per link, and presence of the other peer (a word of
-//                 common/ako/presence.h: "up", "lost" ...), live, advancing, joining; standing,
-//                 which is all of these as one word ("advancing", "still", "lost", ..:
-//                 peer_standing.h), since when (seconds, as time) and, where it has no session,
+//                 common/ako/presence.h: "up", "lost" ...), live, advancing, left_out (too slow to
+//                 be waited for), joining; standing, which is all of these as one word
+//                 ("advancing", "slow", "lost", ..: peer_standing.h), since when (seconds, as
+//                 time) and, where it has no session,
 //                 why; ended, the cause by which it ended otherwise than somebody wanted
 //                 (ako/farewell.h: "numbers", "program", "broken"; else ""); partitions
 //                 (observed P; 0: not known), staleness_rounds, staleness_ms, age_ms (from the
@@ -95,6 +96,7 @@ struct LinkLine {
     std::optional<double> loss;
     LinkUsage usage;
     std::string ended;
+    bool left_out = false;
 };
 
 PeerStanding standing_of(const LinkLine& link);

@@ -94,6 +94,7 @@ void NewestLine::take_standing(const std::vector<LinkCounters>& counters) {
         link.live = view.live;
         link.advancing = view.advancing;
         link.joining = view.joining;
+        link.left_out = view.left_out;
         const bool has_session = view.presence == Presence::up;
         link.why = has_session     ? ""
                    : view.farewell ? ended_and_stays_text(*view.farewell, view.round)

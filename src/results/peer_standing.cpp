@@ -16,11 +16,12 @@ struct Named {
 };
 
 /// In the order of the enumeration.
-constexpr std::array<Named, 10> names = {{
+constexpr std::array<Named, 11> names = {{
     {"absent", "not there yet"},
     {"connected", "connected"},
     {"joining", "joins the run"},
     {"advancing", "training"},
+    {"slow", "training, too slowly to be waited for"},
     {"still", "connected, but its rounds have not moved"},
     {"down", "not connected"},
     {"lost", "lost"},
@@ -33,12 +34,13 @@ const Named& of(PeerStanding standing) { return names.at(static_cast<std::size_t
 
 }  // namespace
 
-PeerStanding standing_of(Presence presence, bool advancing, bool joining, Round round) {
+PeerStanding standing_of(Presence presence, bool advancing, bool left_out, bool joining,
+                         Round round) {
     switch (presence) {
         case Presence::absent:
             return PeerStanding::absent;
         case Presence::up:
-            if (advancing) return PeerStanding::advancing;
+            if (advancing) return left_out ? PeerStanding::slow : PeerStanding::advancing;
             if (joining) return PeerStanding::joining;
             return round == 0 ? PeerStanding::connected : PeerStanding::still;
         case Presence::down:

@@ -16,6 +16,7 @@ enum class PeerStanding : std::uint8_t {
     connected,  ///< there, and has made no round
     joining,    ///< takes in the rows of a run that is under way
     advancing,  ///< its rounds move on
+    slow,       ///< they do, too slowly for the others to wait for them
     still,      ///< there, but its rounds do not move
     down,       ///< its session ended; lost if it stays so
     lost,       ///< not heard from for the life time-out
@@ -24,13 +25,14 @@ enum class PeerStanding : std::uint8_t {
     ended,      ///< likewise, and that it ended by a failure
 };
 
-inline constexpr std::array<PeerStanding, 10> peer_standings = {
+inline constexpr std::array<PeerStanding, 11> peer_standings = {
     PeerStanding::absent, PeerStanding::connected, PeerStanding::joining, PeerStanding::advancing,
-    PeerStanding::still,  PeerStanding::down,      PeerStanding::lost,    PeerStanding::gone,
-    PeerStanding::left,   PeerStanding::ended};
+    PeerStanding::slow,   PeerStanding::still,     PeerStanding::down,    PeerStanding::lost,
+    PeerStanding::gone,   PeerStanding::left,      PeerStanding::ended};
 
-/// `round`: its newest that was heard of.
-PeerStanding standing_of(Presence presence, bool advancing, bool joining, Round round);
+/// `left_out`: nobody waits for it. `round`: its newest that was heard of.
+PeerStanding standing_of(Presence presence, bool advancing, bool left_out, bool joining,
+                         Round round);
 
 /// In metrics and status.
 const char* word(PeerStanding standing);

@@ -71,6 +71,7 @@ struct HeaderChecker {
                    std::to_string(peer_count);
         }
         if (auto complaint = bounds.refuse(status)) return complaint;
+        if (auto complaint = check(status.waits)) return complaint;
         for (const RowHeld& row : status.rows) {
             if (auto complaint = check(row.lowest, "Status.rows.lowest")) return complaint;
             if (auto complaint = check(row.highest, "Status.rows.highest")) return complaint;
@@ -163,6 +164,20 @@ struct HeaderChecker {
     }
 
     /// Made by a process, or the zero row that everybody starts with.
+    Complaint check(const Waits& waits) const {
+        if (waits.number > Waits::number_max || waits.rounds_max > Waits::bound_max)
+            return "Status.waits " + std::to_string(waits.number) + ", " +
+                   std::to_string(waits.rounds_max) + " is beyond what any run comes to";
+        if (peer_count < peers_max && waits.left_out >> peer_count != 0)
+            return "Status.waits.left_out names a peer beyond the " + std::to_string(peer_count) +
+                   " of the cluster";
+        if (!waits.starts.empty() && waits.starts.size() != peer_count)
+            return "Status.waits.starts has " + std::to_string(waits.starts.size()) +
+                   " entries for " + std::to_string(peer_count) + " peers";
+        for (const Round start : waits.starts)
+            if (auto complaint = bounds.refuse(start, "Status.waits.starts")) return complaint;
+        return std::nullopt;
+    }
     Complaint check(const Version& version, const char* field) const {
         const bool zero = version.round == 0 && version.incarnation == 0;
         const bool made = version.round != 0 && process_of(version.incarnation) != 0;

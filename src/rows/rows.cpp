@@ -17,7 +17,7 @@ namespace ako {
 
 Rows::Rows(PeerIndex self, std::size_t peer_count, const Blocks& blocks,
            std::span<const float> initial, Outbox& outbox, Snapshots& snapshots,
-           Precision precision, MarksBy marks_by)
+           Precision precision)
     : outbox_(outbox),
       snapshots_(snapshots),
       initial_(initial),
@@ -25,7 +25,7 @@ Rows::Rows(PeerIndex self, std::size_t peer_count, const Blocks& blocks,
       replica_(ledger_, initial),
       own_row_(blocks, precision),
       own_past_(snapshots, outbox),
-      marks_by_(marks_by),
+      ahead_(peer_count),
       update_(blocks.block_elements()),
       difference_(blocks.block_elements()),
       giving_(blocks.block_elements()),
@@ -236,7 +236,7 @@ bool Rows::add_blocks(Round round, BlockIndex first, const MakeUpdate& make_upda
         const std::span<const float> grown(snapshots_[*next_].values);
         if (!all_in_row_bounds(grown.subspan(range.first, range.count))) return false;
         replica_.add_own(range, difference, giving);
-        if (marks_by_ == MarksBy::round) keep_marks_up(round, block, difference);
+        keep_marks_up(round, block, difference);
     }
     next_from_ = first;
     return true;
@@ -245,7 +245,8 @@ bool Rows::add_blocks(Round round, BlockIndex first, const MakeUpdate& make_upda
 void Rows::keep_marks_up(Round round, BlockIndex block, std::span<const float> difference) {
     for (const RowIndex row : ledger_.all()) {
         const PeerIndex peer = owner_of(row);
-        if (replica_.stands_in(peer) && ledger_.version(row, block).round >= round)
+        if (!ahead_[peer] || !replica_.stands_in(peer)) continue;
+        if (own_round(peer, ledger_.version(row, block).round) >= round)
             replica_.keep_up(peer, block, difference);
     }
 }
@@ -271,7 +272,7 @@ BlockCheck Rows::take(RowIndex row, BlockIndex block, Version version,
     if (sealed_at && replica_.stands_in(owner)) {
         const double share = replica_.share(owner, block, *sealed_at, now);
         std::optional<OwnPast::Moment> then;
-        if (marks_by_ == MarksBy::round) then = own_past_.after(version.round);
+        if (ahead_[owner]) then = own_past_.after(own_round(owner, version.round));
         // A seal that is older than what the mark counts from moves nothing.
         if (!then && share > 0) then = own_past_.at(*sealed_at);
         replica_.absorb(owner, block, values, &share, then ? &*then : nullptr);

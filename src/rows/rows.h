@@ -25,12 +25,6 @@
 
 namespace ako {
 
-/// What of the own row is of the same age as a block of another peer, whose mark it becomes.
-enum class MarksBy {
-    time,   ///< as it was when that was sealed, for each makes rounds at a pace of its own
-    round,  ///< as it was after the same round, for all wait for each other
-};
-
 class Rows {
   public:
     /// Writes what an own round adds on this range to `update`, [range.count].
@@ -39,8 +33,7 @@ class Rows {
     /// `initial` is [parameter_count]; all references outlive this.
     Rows(PeerIndex self, std::size_t peer_count, const Blocks& blocks,
          std::span<const float> initial, Outbox& outbox, Snapshots& snapshots,
-         Precision precision = Precision::float32,
-         MarksBy marks_by = MarksBy::time) AKO_COMPUTE_THREAD;
+         Precision precision = Precision::float32) AKO_COMPUTE_THREAD;
 
     const Ledger& ledger() const { return ledger_; }
     const Replica& replica() const { return replica_; }
@@ -49,6 +42,12 @@ class Rows {
     std::span<const float> carry() const { return own_row_.carry(); }
     /// The parameters that all peers agree on, as far as known here; `out` is [parameter_count].
     void copy_anchor(std::span<float> out) const;
+
+    /// A mark of a peer that keeps step, for each waits for the other, is the own row after the
+    /// same round: this peer has made so many more of them than that one; nothing: of another,
+    /// which makes rounds at a pace of its own, it is the own row as it was when its block was
+    /// sealed.
+    void keep_step(PeerIndex peer, std::optional<std::int64_t> ahead) { ahead_[peer] = ahead; }
 
     /// Puts those blocks in that this peer keeps (row_copies.h), as they are held, each with its
     /// version and its owner's checksum, and the carry.
@@ -126,6 +125,11 @@ class Rows {
   private:
     bool add_blocks(Round round, BlockIndex first,
                     const MakeUpdate& make_update) AKO_COMPUTE_THREAD;
+    /// The own round that goes with this one of a peer that keeps step.
+    Round own_round(PeerIndex peer, Round theirs) const {
+        const auto own = static_cast<std::int64_t>(theirs) + *ahead_[peer];
+        return own > 0 ? static_cast<Round>(own) : 0;
+    }
     /// Of peers whose block contains this round already.
     void keep_marks_up(Round round, BlockIndex block,
                        std::span<const float> difference) AKO_COMPUTE_THREAD;
@@ -150,7 +154,8 @@ class Rows {
     Replica replica_;
     OwnRow own_row_;
     OwnPast own_past_;
-    const MarksBy marks_by_;
+    /// [peer_count], own rounds less those of a peer that keeps step, when they are level.
+    std::vector<std::optional<std::int64_t>> ahead_;
     Incarnation incarnation_ = 0;
     std::optional<SnapshotIndex> current_;  ///< the own row, while it is claimed
     std::optional<SnapshotIndex> next_;     ///< the own row after the round that is being made

@@ -2,6 +2,7 @@
 #include "src/rows/staleness_bound.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace ako {
@@ -15,20 +16,21 @@ StalenessBound::Mark StalenessBound::mark_of(PeerIndex peer) const {
     return mark;
 }
 
-bool StalenessBound::within(const Other& other) const {
-    const auto next = static_cast<std::int64_t>(roster_[roster_.self()].announced) + 1;
-    const auto held = static_cast<std::int64_t>(other.mark.held_here.lowest.round);
-    return next <= held + *other.behind + rounds_max_;
+bool StalenessBound::lacks_rounds(PeerIndex peer, const Waits& waits) const {
+    const PeerIndex self = roster_.self();
+    const auto next = static_cast<std::int64_t>(roster_[self].announced) + 1;
+    const auto held = static_cast<std::int64_t>(others_[peer].mark.held_here.lowest.round);
+    return next > held + waits.offset(self, peer) + waits.rounds_max;
 }
 
-void StalenessBound::count_from(Other& other) const {
-    const auto behind = static_cast<std::int64_t>(roster_[roster_.self()].announced) -
-                        static_cast<std::int64_t>(other.mark.announced);
-    // One that has caught up, or been caught up with, counts as all others do.
-    if (!other.behind)
-        other.behind = behind;
-    else if (*other.behind > 0 ? behind <= 0 : behind >= 0)
-        other.behind = 0;
+bool StalenessBound::in_step(const Waits& waits, const Roster& roster, PeerIndex peer) {
+    const PeerView& view = roster[peer];
+    const PeerIndex self = roster.self();
+    if (peer == self || !view.live() || view.final_round || view.joins()) return false;
+    if (!waits.between(self, peer)) return false;
+    const auto behind = static_cast<std::int64_t>(roster[self].announced - view.announced) -
+                        waits.offset(self, peer);
+    return std::abs(behind) <= 2 * std::int64_t{waits.rounds_max} + slack;
 }
 
 Time StalenessBound::patience_with(const Other& other) const {
@@ -38,12 +40,12 @@ Time StalenessBound::patience_with(const Other& other) const {
 void StalenessBound::look(Other& other, const Mark& mark, Time now) {
     if (mark == other.mark) return;
     if (mark.announced > other.mark.announced) {
-        if (other.mark.announced > 0) other.gap = now - other.announced_at;
+        if (other.in_step && other.mark.announced > 0) other.gap = now - other.announced_at;
         other.announced_at = now;
     }
     other.mark = mark;
     other.moved_at = now;
-    if (std::exchange(other.given_up, false)) other.behind.reset();
+    other.given_up = false;
     other.told = false;
 }
 
@@ -54,20 +56,19 @@ void StalenessBound::measure_own_round(Time now) {
     round_began_.reset();
 }
 
-bool StalenessBound::must_wait(Time now) {
-    if (!active()) return false;
+bool StalenessBound::must_wait(const Waits& waits, Time now) {
     if (round_began_) measure_own_round(now);
     bool wait = false;
     for (PeerIndex peer = 0; peer < others_.size(); ++peer) {
-        const PeerView& view = roster_[peer];
         Other& other = others_[peer];
-        if (peer == roster_.self() || !view.live() || view.final_round || view.joins()) {
-            other.behind.reset();
+        if (!in_step(waits, roster_, peer)) {
+            other.in_step = false;
+            other.gap = {};
             continue;
         }
         look(other, mark_of(peer), now);
-        count_from(other);
-        if (within(other)) continue;
+        other.in_step = true;
+        if (!lacks_rounds(peer, waits)) continue;
         const Time still_since = std::max(other.moved_at, waiting_since_.value_or(now));
         other.given_up = other.given_up || now - still_since >= patience_with(other);
         wait = wait || !other.given_up;

@@ -1,15 +1,16 @@
-// The bound on staleness: `staleness_rounds_max: S`. A peer begins round r only if it holds round
-// r - S of every live peer's row, so with S = 1 what a ring waits for. Who comes late, or stood
-// still, has made fewer rounds, and is waited for as if it had made as many from then on. It awaits
-// rows, never an answer, so that a round and what it brings travel one way. Who is ahead is so by S
-// rounds at most, and a row lacks at most 2 S - 1 of those that its owner has made. Bounded
-// staleness after Ho et al. ("More Effective Distributed ML via a Stale Synchronous Parallel
-// Parameter Server", 2013), applied to what has arrived rather than to clocks.
+// The bound on staleness S. A peer begins round r only if it holds round r - S of the row of every
+// live peer that keeps step (Waits, StalenessChoice), so with S = 1 what a ring waits for. Who
+// comes late, or stood still, has made fewer rounds: it is out of step, and not waited for until
+// rounds are counted anew. A peer awaits rows, never an answer, so that a round and what it brings
+// travel one way. Who is ahead is so by S rounds at most, and a row lacks at most 2 S - 1 of those
+// that its owner has made. Bounded staleness after Ho et al. ("More Effective Distributed ML via a
+// Stale Synchronous Parallel Parameter Server", 2013), applied to what has arrived rather than to
+// clocks.
 //
-// Nobody waits for ever: whoever waits sends all that is unsent whatever fixed P grants (see
-// AkoCompute::too_stale), a stop is heard before the bound, and a peer of which nothing moves for
-// longer than its rounds account for (see `patience_with`) is not waited for until it moves again:
-// a peer that hangs must not stop the others. Compute thread only.
+// Nobody waits for ever: whoever waits sends all that is unsent whatever fixed P grants (AkoStep),
+// a stop is heard before the bound, and a peer of which nothing moves for longer than its rounds
+// account for (see `patience_with`) is not waited for until it moves again: a peer that hangs must
+// not stop the others. Compute thread only.
 #pragma once
 
 #include <optional>
@@ -25,18 +26,18 @@ class StalenessBound {
     /// However slow a peer is, nobody waits for longer without hearing anything new of it.
     static constexpr Time patience_max = std::chrono::minutes(5);
 
-    /// `rounds_max` 0: no bound. `patience` is the least. Ledger and roster outlive this.
-    StalenessBound(unsigned rounds_max, Time patience, const Ledger& ledger, const Roster& roster)
-        : rounds_max_(rounds_max),
-          patience_(patience),
-          ledger_(ledger),
-          roster_(roster),
-          others_(roster.peer_count()) {}
+    /// So many rounds beyond what waiting allows one may be behind or ahead, and still be in step.
+    static constexpr std::int64_t slack = 8;
 
-    bool active() const { return rounds_max_ > 0; }
+    /// `patience` is the least. Ledger and roster outlive this.
+    StalenessBound(Time patience, const Ledger& ledger, const Roster& roster)
+        : patience_(patience), ledger_(ledger), roster_(roster), others_(roster.peer_count()) {}
 
     /// Is there a peer to wait for before the next round? Ask again when something has arrived.
-    bool must_wait(Time now);
+    bool must_wait(const Waits& waits, Time now);
+
+    /// Does `peer` keep step with the peer of `roster`, and is about as far as that?
+    static bool in_step(const Waits& waits, const Roster& roster, PeerIndex peer);
 
     /// Peers that ran out of patience since the last call: they are left behind.
     std::vector<PeerIndex> take_given_up();
@@ -54,24 +55,20 @@ class StalenessBound {
         Mark mark;
         Time moved_at{};
         Time announced_at{};
-        Time gap{};  ///< between its newest two announcements
-        /// So many rounds less than this peer it had made when it came, came back or moved again.
-        std::optional<std::int64_t> behind;
+        Time gap{};            ///< between its newest two announcements
+        bool in_step = false;  ///< when it was looked at last
         bool given_up = false;
         bool told = false;  ///< of its being given up
     };
 
     Mark mark_of(PeerIndex peer) const;
-    bool within(const Other& other) const;
+    bool lacks_rounds(PeerIndex peer, const Waits& waits) const;
     void look(Other& other, const Mark& mark, Time now);
-    /// From now on, until it has caught up.
-    void count_from(Other& other) const;
     /// Peers compute alike, or are known to be slow: four of the longer of the own round, without
     /// its waiting, and the other's newest; from `patience` to `patience_max`.
     Time patience_with(const Other& other) const;
     void measure_own_round(Time now);
 
-    const unsigned rounds_max_;
     const Time patience_;
     const Ledger& ledger_;
     const Roster& roster_;

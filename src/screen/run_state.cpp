@@ -244,7 +244,7 @@ void RunState::refresh_told(PeerState& peer) {
                 : standing == PeerStanding::left ? Mood::ended
                                                  : Mood::waits;
     const std::string text = standing_text(standing, peer.told_s, peer.told->why);
-    peer.doing = standing == PeerStanding::advancing
+    peer.doing = standing == PeerStanding::advancing || standing == PeerStanding::slow
                      ? std::string("does not answer here; others say that it trains")
                      : text + " (as others say)";
 }
@@ -265,11 +265,12 @@ void RunState::refresh_seen(PeerState& peer) const {
         case PeerStanding::joining:
         case PeerStanding::still:
         case PeerStanding::advancing:
+        case PeerStanding::slow:
             // What it does is known by its rounds alone.
             if (phase != "training" && phase != "serving")
                 return set(Mood::waits, words(PeerStanding::connected));
             if (standing == PeerStanding::advancing) return set(Mood::trains, "");
-            return set(Mood::waits, text);
+            return set(standing == PeerStanding::slow ? Mood::trains : Mood::waits, text);
         case PeerStanding::absent:
         case PeerStanding::down:
             return set(Mood::waits, text);

@@ -102,7 +102,8 @@ def run_file(bench, peers, seconds):
     samples = int(peers * seconds * 100) * 64
     return bench.file(peers, model=f"{{name: synthetic, parameters: 50000, compute_ms: 10, "
                                    f"samples: {samples}}}",
-                      training="epochs: 1, learning_rate: 0.01, evaluate_every: 0.2")
+                      training="epochs: 1, learning_rate: 0.01, evaluate_every: 0.2",
+                      exchange="staleness_rounds_max: none")  # no word of what is chosen
 
 
 def case_live_view(bench):

@@ -142,7 +142,7 @@ mutation(src/rows/replica.cpp
 
 # Whoever waits for others keeps to its fixed P, so that they wait for it as well.
 mutant(grants_kept_while_waiting simulate "--bounded" "violated: I7: a wait ended by its time-out")
-mutation(src/modes/ako_compute.cpp
+mutation(src/modes/ako_step.cpp
     [=[    if (wait != std::exchange(held_back_, wait)) parts_.outbox.lift_grants(wait);]=]
     [=[    held_back_ = wait;]=])
 
@@ -150,23 +150,59 @@ mutation(src/modes/ako_compute.cpp
 mutant(finishing_peers_waited_for simulate "--bounded" "violated: (I7: a wait ended by its time-out|peer [0-9]+ stopped)")
 mutation(src/modes/ako_compute.cpp
     [=[    if (parts_.budget.spent()) parts_.stop.hear(StopReason::budget_spent);]=]
-    [=[    if (too_stale(now)) return std::nullopt;
+    [=[    if (step_.must_wait(now)) return std::nullopt;
     if (parts_.budget.spent()) parts_.stop.hear(StopReason::budget_spent);]=])
 mutation(src/rows/staleness_bound.cpp
-    [=[!view.live() || view.final_round || view.joins()) {]=]
-    [=[!view.live()) {]=])
+    [=[!view.live() || view.final_round || view.joins()) return false;]=]
+    [=[!view.live()) return false;]=])
 
 # Whoever waits does not say what it has received, and is given up.
 mutant(waiting_in_silence simulate "--bounded" "violated: I7: a wait ended by its time-out")
-mutation(src/modes/ako_compute.cpp
-    [=[    if (wait) post_status(false);  // what has come shows the others that this peer moves]=]
+mutation(src/modes/ako_step.cpp
+    [=[    if (wait) word_.post(false, {});  // what has come shows the others that this peer moves]=]
     [=[]=])
 
 # A peer looks only at what it has heard of others, and runs ahead of those that are silent.
 mutant(bound_by_what_was_heard simulate "--bounded" "violated: I7: peer [0-9]+ begins round")
 mutation(src/rows/staleness_bound.cpp
-    [=[    return next <= held + *other.behind + rounds_max_;]=]
-    [=[    return next > 0 && static_cast<std::int64_t>(other.mark.announced) <= held + rounds_max_;]=])
+    [=[    return next > held + waits.offset(self, peer) + waits.rounds_max;]=]
+    [=[    return next < 1 || static_cast<std::int64_t>(others_[peer].mark.announced) > held + waits.rounds_max;]=])
+
+# Who comes late is waited for as if it had made as many rounds as the others.
+mutant(late_peers_must_catch_up simulate "--chosen" "violated: it took")
+mutation(src/rows/staleness_bound.cpp
+    [=[    return std::abs(behind) <= 2 * std::int64_t{waits.rounds_max} + slack;]=]
+    [=[    return behind <= 1'000'000;]=])
+
+# Waiting that costs too much is kept all the same.
+mutant(waiting_whatever_it_costs simulate "--chosen" "violated: the last choice was: all wait")
+mutation(src/rows/staleness_choice.cpp
+    [=[        waiting_ = pace;
+        return choose(worth_it(), now);]=]
+    [=[        waiting_ = pace;
+        return choose(true, now);]=])
+mutation(src/rows/staleness_choice.cpp
+    [=[    if (!waits_now()) return false;]=]
+    [=[    return false;]=])
+
+# A try of waiting is not broken off.
+mutant(tries_to_their_end simulate "--chosen" "violated: it took")
+mutation(src/rows/staleness_choice.cpp
+    [=[    if (!waits_now()) return false;]=]
+    [=[    return false;]=])
+
+# Nobody is left out.
+mutant(slow_peers_waited_for simulate "--chosen" "violated: the last choice was: nobody waits")
+mutation(src/rows/staleness_choice.cpp
+    [=[        if (is_slow || (said && !said->keeps_step)) slow |= peer_bit(peer);]=]
+    [=[        if (said && !said->keeps_step) slow |= peer_bit(peer);
+        (void)is_slow;]=])
+
+# Rounds are never counted anew.
+mutant(counted_once simulate "--chosen" "violated: it took")
+mutation(src/rows/staleness_choice.cpp
+    [=[    if (!in_step()) return tell(waits_.rounds_max, waits_.left_out, now);]=]
+    [=[]=])
 
 # ---- what a run must come to (promises.h)
 

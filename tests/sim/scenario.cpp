@@ -62,6 +62,8 @@ Weather draw_weather(Random& random) {
 
 /// In one of so many seeds rounds end with updates.
 constexpr std::uint64_t own_optimizers_every = 4;
+/// In one of so many, unless it has a bound, whether the peers wait is chosen.
+constexpr std::uint64_t staleness_chosen_every = 5;
 
 bool breaks_network(const Fault& fault) {
     switch (fault.kind) {
@@ -115,6 +117,10 @@ Scenario Scenario::from_seed(std::uint64_t seed) {
     const bool harmed = scenario.has(FaultKind::flip) || scenario.has(FaultKind::infinite);
     if (random.chance(0.25) && !harmed) {
         scenario.staleness_rounds_max = static_cast<unsigned>(random.between(1, 12));
+    } else if (seed % staleness_chosen_every == 0 && !harmed) {
+        scenario.staleness_rounds_max.reset();
+        scenario.rounds = std::max(scenario.rounds, 80.0);  // a try, and what follows
+        for (PeerPlan& plan : scenario.peers) plan.partitions = 0;
     }
     if (random.chance(0.5)) scenario.layers = random.between(2, 5);
     return scenario;
@@ -214,7 +220,9 @@ std::string Scenario::text() const {
     if (narrow_into) out << ", narrow into " << *narrow_into;
     if (reorder > 0) out << ", reorder " << reorder;
     if (start_wait_s == 0) out << ", nobody waits at the start";
-    if (staleness_rounds_max > 0) out << ", staleness at most " << staleness_rounds_max;
+    if (!staleness_rounds_max) out << ", staleness as chosen";
+    if (staleness_rounds_max.value_or(0) > 0)
+        out << ", staleness at most " << *staleness_rounds_max;
     out << "; faults: " << (faults.empty() ? "none" : sim::text(faults));
     return out.str();
 }

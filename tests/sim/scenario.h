@@ -55,7 +55,7 @@ struct Scenario {
     unsigned heartbeat_ms = 30;
     std::size_t payload_blocks = 1;     ///< of one frame at most
     std::size_t header_bytes = 64;      ///< of every frame beside its payload
-    unsigned staleness_rounds_max = 0;  ///< 0: no bound
+    std::optional<unsigned> staleness_rounds_max = 0;  ///< 0: no bound; nothing: chosen
     Schedule faults;
     bool shows_logs = false;  ///< what its peers log is printed
 

@@ -1,9 +1,9 @@
 // The simulator as a program: runs scenarios by their seeds until one breaks an invariant; or, with
-// --steady, --bounded, --apart or --joining, the scenarios of steady.h, bounded.h, apart.h or
-// joining_speed.h.
+// --steady, --bounded, --chosen, --apart or --joining, the scenarios of steady.h, bounded.h,
+// chosen.h, apart.h or joining_speed.h.
 //     simulate [--first SEED] [--count COUNT]
-//              [--steady | --bounded | --apart | --joining | --modes] [--covered] [--keep-going]
-//              [--no-shrink] [--verbose]
+//              [--steady | --bounded | --chosen | --apart | --joining | --modes] [--covered]
+//              [--keep-going] [--no-shrink] [--verbose]
 //     simulate --seed SEED [--faults "FAULT; FAULT ..."] [--no-shrink] [--logs]
 // --modes runs the other modes than ako (modes.h); --covered fails if a fault never struck in one
 // of the phases or a transition of the protocol was never made (coverage.h); --keep-going shows
@@ -23,6 +23,7 @@
 #include "tests/sim/ako_run.h"
 #include "tests/sim/apart.h"
 #include "tests/sim/bounded.h"
+#include "tests/sim/chosen.h"
 #include "tests/sim/growth.h"
 #include "tests/sim/joining_speed.h"
 #include "tests/sim/modes.h"
@@ -35,8 +36,8 @@ using ako::sim::Outcome;
 using ako::sim::Scenario;
 
 constexpr const char* usage =
-    "usage: simulate [--first SEED] [--count COUNT] [--steady | --bounded | --apart | --joining | "
-    "--modes | --growth] [--covered] [--keep-going] [--no-shrink] [--verbose]\n"
+    "usage: simulate [--first SEED] [--count COUNT] [--steady | --bounded | --chosen | --apart | "
+    "--joining | --modes | --growth] [--covered] [--keep-going] [--no-shrink] [--verbose]\n"
     "       simulate --seed SEED [--faults \"FAULT; FAULT ...\"] [--no-shrink] [--logs]\n";
 
 /// The most runs to shrink one failing scenario: they do for a dozen faults, and take some seconds.
@@ -48,6 +49,7 @@ struct Options {
     std::optional<ako::sim::Schedule> faults;
     bool steady = false;
     bool bounded = false;
+    bool chosen = false;
     bool apart = false;
     bool joining = false;
     bool modes = false;
@@ -93,6 +95,8 @@ Options parse(int argc, char** argv) {
             options.steady = true;
         } else if (word == "--bounded") {
             options.bounded = true;
+        } else if (word == "--chosen") {
+            options.chosen = true;
         } else if (word == "--apart") {
             options.apart = true;
         } else if (word == "--joining") {
@@ -206,6 +210,7 @@ std::uint64_t run_all(const Options& options, Outcome& sum) {
 int main(int argc, char** argv) try {
     const Options options = parse(argc, argv);
     if (options.bounded) return ako::sim::run_bounded(options.verbose);
+    if (options.chosen) return ako::sim::run_chosen(options.verbose);
     if (options.apart) return ako::sim::run_apart(options.verbose);
     if (options.joining) return ako::sim::run_joining(options.verbose);
     if (options.modes) return ako::sim::run_modes(options.first, options.count, options.verbose);

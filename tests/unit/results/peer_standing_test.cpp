@@ -11,16 +11,18 @@
 namespace ako::peer_standing_test {
 
 TEST_CASE("what a peer is, by its presence and its rounds") {
-    CHECK(standing_of(Presence::absent, false, false, 0) == PeerStanding::absent);
-    CHECK(standing_of(Presence::up, false, false, 0) == PeerStanding::connected);
-    CHECK(standing_of(Presence::up, false, true, 7) == PeerStanding::joining);
-    CHECK(standing_of(Presence::up, true, false, 7) == PeerStanding::advancing);
-    CHECK(standing_of(Presence::up, false, false, 7) == PeerStanding::still);
-    CHECK(standing_of(Presence::down, false, false, 7) == PeerStanding::down);
+    CHECK(standing_of(Presence::absent, false, false, false, 0) == PeerStanding::absent);
+    CHECK(standing_of(Presence::up, false, false, false, 0) == PeerStanding::connected);
+    CHECK(standing_of(Presence::up, false, false, true, 7) == PeerStanding::joining);
+    CHECK(standing_of(Presence::up, true, false, false, 7) == PeerStanding::advancing);
+    CHECK(standing_of(Presence::up, true, true, false, 7) == PeerStanding::slow);
+    CHECK(standing_of(Presence::up, false, true, false, 7) == PeerStanding::still);
+    CHECK(standing_of(Presence::up, false, false, false, 7) == PeerStanding::still);
+    CHECK(standing_of(Presence::down, false, false, false, 7) == PeerStanding::down);
     // What it did before it was lost is no sign of life.
-    CHECK(standing_of(Presence::lost, true, false, 7) == PeerStanding::lost);
-    CHECK(standing_of(Presence::gone, true, false, 7) == PeerStanding::gone);
-    CHECK(standing_of(Presence::left, false, false, 7) == PeerStanding::left);
+    CHECK(standing_of(Presence::lost, true, false, false, 7) == PeerStanding::lost);
+    CHECK(standing_of(Presence::gone, true, false, false, 7) == PeerStanding::gone);
+    CHECK(standing_of(Presence::left, false, false, false, 7) == PeerStanding::left);
 }
 
 TEST_CASE("each has a word of its own, and words for people") {

@@ -157,6 +157,18 @@ TEST_CASE("Status: of all peers, with ballots of this cluster") {
                    "Status.asked names peer 3 in a cluster of 3"));
     CHECK(contains(with([](Status& s) { s.standing.asked = ~PeerSet{0}; }),
                    "Status.asked names peer 63"));
+    CHECK(contains(with([](Status& s) { s.waits.number = Waits::number_max + 1; }),
+                   "Status.waits 281474976710657"));
+    CHECK(contains(with([](Status& s) { s.waits.left_out = peer_bit(3); }),
+                   "Status.waits.left_out names a peer beyond"));
+    CHECK(contains(with([](Status& s) {
+                       s.waits.starts = {1, 2};
+                   }),
+                   "Status.waits.starts has 2 entries"));
+    CHECK(contains(with([](Status& s) {
+                       s.waits.starts = {1, 2, Round{1} << 60};
+                   }),
+                   "Status.waits.starts"));
 }
 
 TEST_CASE("Lack: inside the model, and no more than all of it") {

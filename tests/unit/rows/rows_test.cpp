@@ -14,7 +14,7 @@ constexpr RowIndex own = 0;
 
 /// Peer 0 of two, with rows of two blocks of four floats.
 struct Bench {
-    explicit Bench(MarksBy by = MarksBy::time) : marks_by(by) {}
+    explicit Bench(std::optional<std::int64_t> ahead = std::nullopt) { rows.keep_step(1, ahead); }
 
     BlockCheck take(RowIndex row, BlockIndex block, Version version, float value,
                     std::optional<Time> sealed_at = std::nullopt) {
@@ -48,12 +48,11 @@ struct Bench {
         }
     }
 
-    const MarksBy marks_by;
     const Blocks blocks{8, 4};
     std::vector<float> initial = std::vector<float>(8, 0.5F);
     Outbox outbox{2};
     Snapshots snapshots{blocks};
-    Rows rows{0, 2, blocks, initial, outbox, snapshots, Precision::float32, marks_by};
+    Rows rows{0, 2, blocks, initial, outbox, snapshots, Precision::float32};
     std::optional<SnapshotIndex> held;
     Time now = std::chrono::seconds(1);
 };
@@ -99,24 +98,24 @@ TEST_CASE("blocks that are ready are posted before the rest of their round, whic
 }
 
 TEST_CASE("where all wait for each other, a block stands beside the own row after its round") {
-    for (const MarksBy marks_by : {MarksBy::time, MarksBy::round}) {
-        Bench bench(marks_by);
+    for (const bool in_step : {false, true}) {
+        Bench bench(in_step ? std::optional<std::int64_t>(-4) : std::nullopt);
         bench.rows.claim(7, 0, bench.now);
         bench.rows.stand_in(1, true, bench.now);
         REQUIRE(bench.add(1, 4));
         // The other had ended the same round a little earlier.
         const Time sealed_at = bench.now - ms;
         for (const BlockIndex block : {0U, 1U})
-            bench.take(RowIndex(1), block, {9, 1}, 4, sealed_at);
+            bench.take(RowIndex(1), block, {9, 5}, 4, sealed_at);
         std::vector<float> anchor(8);
         bench.rows.copy_anchor(anchor);
         const float lead = bench.rows.replica().values()[0] - anchor[0];
-        CHECK(lead == doctest::Approx(marks_by == MarksBy::time ? 0.2 : 0).scale(1));
+        CHECK(lead == doctest::Approx(in_step ? 0 : 0.2).scale(1));
     }
 }
 
 TEST_CASE("a block that is a round ahead is stood in for by nothing once that round is made here") {
-    Bench bench(MarksBy::round);
+    Bench bench(0);
     bench.rows.claim(7, 0, bench.now);
     bench.rows.stand_in(1, true, bench.now);
     REQUIRE(bench.add(1, 4));
