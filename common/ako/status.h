@@ -234,8 +234,11 @@ struct Status {
     Heartbeat heartbeat;
     Standing standing;
     PerRow<RowHeld> rows;  ///< [peer_count]: what I hold of each; for src/rows, in ako alone
-    Waits waits;           ///< as far as I have heard; for src/rows, in ako alone
-    bool keeps_step = true;  ///< I wait for others where all do; likewise
+    // Likewise:
+    Waits waits;             ///< as far as I have heard
+    bool keeps_step = true;  ///< I wait for others where all do
+    /// Tenths of my time that I have waited for others since I heard of the newest choice.
+    std::uint8_t waited_tenths = 0;
     Vote vote;
     Start start;
     std::optional<Covered> covered;  ///< for src/exchange/coverage.h, with `data.sharding: elastic`
@@ -248,6 +251,7 @@ struct Status {
         each("rows", it.rows);
         each("waits", it.waits);
         each("keeps_step", it.keeps_step);
+        each("waited_tenths", it.waited_tenths);
         each("vote", it.vote);
         each("start", it.start);
         each("covered", it.covered);

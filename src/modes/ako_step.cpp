@@ -12,6 +12,7 @@ void AkoStep::begin() {
 }
 
 bool AkoStep::must_wait(Time now) {
+    count_waiting(now);
     choose(now);
     const bool wait = bound_.must_wait(parts_.staleness.waits(), now);
     count_marks();
@@ -22,6 +23,20 @@ bool AkoStep::must_wait(Time now) {
                             " does not move: not waited for until it does (staleness_rounds_max)");
     }
     return wait;
+}
+
+void AkoStep::count_waiting(Time now) {
+    const Time passed = now - std::exchange(looked_at_, now);
+    const std::uint64_t number = parts_.staleness.waits().number;
+    if (since_ == Time{0} || std::exchange(number_, number) != number) {
+        since_ = now;
+        waited_ = {};
+    } else if (held_back_) {
+        waited_ += passed;
+    }
+    const double all = seconds_of(now - since_);
+    parts_.staleness.set_waited(all > 0 ? static_cast<std::uint8_t>(10 * seconds_of(waited_) / all)
+                                        : 0);
 }
 
 void AkoStep::choose(Time now) {

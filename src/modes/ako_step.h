@@ -26,11 +26,14 @@ class AkoStep {
   private:
     void choose(Time now) AKO_COMPUTE_THREAD;
     void count_marks() AKO_COMPUTE_THREAD;
+    void count_waiting(Time now) AKO_COMPUTE_THREAD;
 
     AkoParts& parts_;
     AkoWord& word_;
     StalenessBound bound_;
     bool held_back_ = false;
+    std::uint64_t number_ = 0;  ///< of the choice since which waiting is counted
+    Time since_{}, looked_at_{}, waited_{};
 };
 
 }  // namespace ako

@@ -13,6 +13,7 @@ void AkoWord::post(bool urgent, const End& end) {
     for (const RowIndex row : ledger.all()) status.rows.push_back(ledger.held(row));
     status.waits = parts_.staleness.waits();
     status.keeps_step = parts_.staleness.keeps_step();
+    status.waited_tenths = parts_.staleness.waited();
     status.standing.stop = parts_.stop.reason();
     status.standing.asked = parts_.stop.asked();
     status.start.joining = parts_.beginning.takes_in() && !end.leaves;

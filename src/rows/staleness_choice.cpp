@@ -12,16 +12,18 @@ namespace ako {
 StalenessChoice::StalenessChoice(std::optional<unsigned> fixed, const Roster& roster,
                                  const Ledger& ledger)
     : fixed_(fixed), roster_(roster), ledger_(ledger) {
-    waits_.rounds_max = fixed.value_or(0);
+    waits_.rounds_max = fixed.value_or(1);
 }
 
 void StalenessChoice::look(Time now) {
     if (!keeps_step() || !chooses()) return said_.reset();
     if (said_ != waits_) begin_anew(now);
-    if (!in_step()) return tell(waits_.rounds_max, waits_.left_out, now);
+    const PeerSet left_out = waits_.left_out | unwilling();
+    if (waits_now() && (!in_step() || left_out != waits_.left_out))
+        return tell(waits_.rounds_max, left_out, now);
     if (fixed_) return;
     if (loses_already(now)) {
-        if (phase_ != Phase::tries_waiting) return begin_anew(now);
+        if (phase_ != Phase::tries_waiting) return go_free(now);
         waiting_ = pace_since(mark_ ? *mark_ : since_, now);
         choose(false, now);
     } else if (const auto pace = measured(now)) {
@@ -64,15 +66,23 @@ bool StalenessChoice::in_step() const {
     return true;
 }
 
+PeerSet StalenessChoice::unwilling() const {
+    PeerSet found = 0;
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        const std::optional<Status>& said = roster_[peer].status;
+        if (said && !said->keeps_step) found |= peer_bit(peer);
+    }
+    return found;
+}
+
 PeerSet StalenessChoice::too_slow() const {
     Pace paces = free_;
     std::erase(paces, 0);
     std::ranges::sort(paces);
-    PeerSet slow = 0;
+    PeerSet slow = unwilling();
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
-        const std::optional<Status>& said = roster_[peer].status;
         const bool is_slow = free_[peer] > 0 && free_[peer] < slow_share * paces[paces.size() / 2];
-        if (is_slow || (said && !said->keeps_step)) slow |= peer_bit(peer);
+        if (is_slow) slow |= peer_bit(peer);
     }
     return slow;
 }
@@ -85,8 +95,7 @@ PeerSet StalenessChoice::keep_up(const Pace& pace) const {
     }
     PeerSet found = 0;
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
-        const std::optional<Status>& said = roster_[peer].status;
-        const bool may = (waits_.left_out & peer_bit(peer)) != 0 && (!said || said->keeps_step);
+        const bool may = (waits_.left_out & ~unwilling() & peer_bit(peer)) != 0;
         if (may && pace[peer] >= keeps_up_share * slowest) found |= peer_bit(peer);
     }
     return found;
@@ -104,6 +113,17 @@ bool StalenessChoice::rows_are_late() const {
     return false;
 }
 
+double StalenessChoice::mean_waited() const {
+    const PeerSet there = this->there() & ~waits_.left_out;
+    double sum = 0;
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        if ((there & peer_bit(peer)) == 0) continue;
+        const std::optional<Status>& said = roster_[peer].status;
+        sum += peer == roster_.self() ? waited_tenths_ : said ? said->waited_tenths : 0;
+    }
+    return sum / std::popcount(there);
+}
+
 // ---- what is measured
 
 StalenessChoice::Mark StalenessChoice::mark(Time now) const {
@@ -113,10 +133,16 @@ StalenessChoice::Mark StalenessChoice::mark(Time now) const {
     return mark;
 }
 
+void StalenessChoice::measure_anew(Time now) {
+    since_ = mark(now);
+    mark_.reset();
+}
+
 std::optional<StalenessChoice::Pace> StalenessChoice::measured(Time now) {
     const PeerIndex self = roster_.self();
     if (!mark_) {
-        if (own_round() >= since_.rounds[self] + settling) mark_ = mark(now);
+        if (own_round() < since_.rounds[self] + settling) return std::nullopt;
+        mark_ = mark(now);
         return std::nullopt;
     }
     if (own_round() < mark_->rounds[self] + stretch || now <= mark_->at) return std::nullopt;
@@ -148,12 +174,14 @@ bool StalenessChoice::loses_already(Time now) const {
     const bool tried = phase_ == Phase::tries_waiting;
     const Pace& known = tried ? free_ : waiting_;
     const Mark& since = mark_ ? *mark_ : since_;
+    if (known.empty())  // nothing to compare with: it shows in how long they wait
+        return now - since_.at > begins_within && mean_waited() > 10 * worth + 1;
     const PeerSet there = this->there();
     double made = 0, usual = 0;
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         const bool counts = (since.of & ~waits_.left_out & peer_bit(peer)) != 0;
         const bool hangs = (there & peer_bit(peer)) == 0;
-        if (!counts || hangs || known.empty() || known[peer] <= 0) continue;
+        if (!counts || hangs || known[peer] <= 0) continue;
         made += static_cast<double>(roster_[peer].announced - since.rounds[peer] + losing);
         usual += known[peer];
     }
@@ -165,13 +193,19 @@ bool StalenessChoice::loses_already(Time now) const {
 void StalenessChoice::begin_anew(Time now) {
     phase_ = Phase::keeps;
     keeps_ = keeps_min;
-    try_at_ = own_round();
+    try_at_ = own_round() + (waits_now() ? keeps_min : 0);
     free_ = waiting_ = {};
-    waited_ = waits_now();
-    // How it goes without waiting is measured first, and waiting anew after that.
-    if (waits_now() && !fixed_) return tell(0, waits_.left_out, now);
+    chose_waiting_ = waits_now();
     said_ = waits_;
     measure_anew(now);
+}
+
+void StalenessChoice::go_free(Time now) {
+    phase_ = Phase::keeps;
+    keeps_ = keeps_min;
+    try_at_ = own_round();
+    chose_waiting_ = false;
+    tell(0, waits_.left_out, now);
 }
 
 void StalenessChoice::judge(const Pace& pace, Time now) {
@@ -190,7 +224,8 @@ void StalenessChoice::judge(const Pace& pace, Time now) {
 }
 
 void StalenessChoice::judge_waiting(const Pace& pace, Time now) {
-    if (sum(pace, waiting_) < slow_share * sum(waiting_, pace)) return begin_anew(now);
+    if (sum(pace, waiting_) < slow_share * sum(waiting_, pace)) return go_free(now);
+    if (waiting_.empty()) waiting_ = pace;
     if (const PeerSet back = keep_up(pace)) return tell(1, waits_.left_out & ~back, now);
     if (own_round() < try_at_) return;
     waiting_ = pace;
@@ -200,19 +235,21 @@ void StalenessChoice::judge_waiting(const Pace& pace, Time now) {
 
 void StalenessChoice::try_waiting(PeerSet left_out, Time now) {
     const PeerSet there = this->there();
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer)  // those that stand still
+        if (roster_[peer].live() && !roster_[peer].joins()) left_out |= peer_bit(peer) & ~there;
     if (2 * std::popcount(left_out & there) < std::popcount(there) && !rows_are_late()) {
         phase_ = Phase::tries_waiting;
         return tell(1, left_out, now);
     }
     // It is looked at again after the next stretch, which costs nothing.
     phase_ = Phase::keeps;
-    waited_ = false;
+    chose_waiting_ = false;
 }
 
 void StalenessChoice::choose(bool waits, Time now) {
-    keeps_ = waits == waited_ ? std::min(keeps_growth * keeps_, keeps_max) : keeps_min;
+    keeps_ = waits == chose_waiting_ ? std::min(keeps_growth * keeps_, keeps_max) : keeps_min;
     try_at_ = own_round() + keeps_;
-    waited_ = waits;
+    chose_waiting_ = waits;
     phase_ = Phase::keeps;
     if (waits != waits_now())
         tell(waits ? 1 : 0, waits_.left_out, now);

@@ -2,10 +2,11 @@
 // the lowest live one: `staleness_rounds_max: auto`. The newest rows save rounds, up to a third of
 // them by network, and cost time: a whole row travels in every round, and all go at the pace of the
 // slowest. What they save nobody can see in time, so a share of the pace is set that is worth it;
-// what they cost is measured. For a stretch of rounds the peers go the other way than before, and
-// keep step from then on if they made at least 1 - `worth` of the rounds that they make where
-// nobody waits. That is tried again after 64 rounds, 256, .., and at once where waiting has become
-// slow. To wait in the second half of a run alone saves nothing (experiments/update-rule).
+// what they cost is measured. All begin by waiting, for old rows harm most in the first rounds
+// (experiments/update-rule), unless that takes far too long. After 64 rounds, 256, .. they go the
+// other way for a stretch of rounds, and keep step from then on if they made at least 1 - `worth`
+// of the rounds that they make where nobody waits. Waiting that has become slow ends at once, and
+// is tried anew after a stretch.
 //
 // A peer that makes far fewer rounds than the others is left out: nobody waits for it, until it
 // keeps up again. If half of all are, nobody waits for anybody. The same peer says from which
@@ -13,6 +14,7 @@
 // of step, as it is when it came late. Compute thread only.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -37,6 +39,8 @@ class StalenessChoice {
     /// Rounds until the other way is tried again, at first and at most; each time so many times
     /// more, for as long as the choice stays.
     static constexpr Round keeps_min = 64, keeps_max = 4096, keeps_growth = 4;
+    /// So long the first rounds may be waited for, for peers may begin one after the other.
+    static constexpr Time begins_within = std::chrono::seconds(1);
     /// Waiting is not tried where rows are older than so many rounds, by links or because fresher
     /// ones cost more than they save, or where that many are made while a message travels.
     static constexpr Round rows_late_max = 8, under_way_max = 2;
@@ -53,6 +57,9 @@ class StalenessChoice {
     void hear(const Waits& waits) { waits_ = std::max(waits_, waits); }
     /// Chooses, where that is up to this peer. To be called as time passes.
     void look(Time now);
+    /// Tenths of its time that this peer has waited since the newest choice.
+    void set_waited(std::uint8_t tenths) { waited_tenths_ = tenths; }
+    std::uint8_t waited() const { return waited_tenths_; }
 
     /// A choice other than the last, for the log, one time: the rounds per second of those that it
     /// is of.
@@ -82,7 +89,7 @@ class StalenessChoice {
     Round own_round() const { return roster_[roster_.self()].announced; }
     bool waits_now() const { return waits_.rounds_max > 0; }
 
-    void measure_anew(Time now) { since_ = mark(now), mark_.reset(); }
+    void measure_anew(Time now);
     Mark mark(Time now) const;
     /// The pace of the stretch that has just ended, one time.
     std::optional<Pace> measured(Time now);
@@ -90,15 +97,19 @@ class StalenessChoice {
     /// Of those peers whose other pace is known, too.
     static double sum(const Pace& pace, const Pace& other);
 
+    PeerSet unwilling() const;
     PeerSet too_slow() const;
     /// Those left out that need not be any more.
     PeerSet keep_up(const Pace& pace) const;
     bool rows_are_late() const;
+    /// Tenths that those who keep step wait, in the mean.
+    double mean_waited() const;
     bool worth_it() const { return sum(waiting_, free_) >= (1 - worth) * sum(free_, waiting_); }
     /// Waiting has become slow, or is as tried: it need not be measured to the end of the stretch.
     bool loses_already(Time now) const;
 
     void begin_anew(Time now);
+    void go_free(Time now);
     void judge(const Pace& pace, Time now);
     void judge_waiting(const Pace& pace, Time now);
     void try_waiting(PeerSet left_out, Time now);
@@ -109,14 +120,15 @@ class StalenessChoice {
     const Roster& roster_;
     const Ledger& ledger_;
     Waits waits_;
+    std::uint8_t waited_tenths_ = 0;
 
     // Of the peer that chooses.
     std::optional<Waits> said_;  ///< its newest word
     Phase phase_ = Phase::keeps;
-    bool waited_ = false;       ///< what was chosen before the try
-    Mark since_;                ///< it goes as it does
-    std::optional<Mark> mark_;  ///< once it is at its pace
-    Pace free_, waiting_;       ///< as measured last
+    bool chose_waiting_ = false;  ///< before the try
+    Mark since_;                  ///< it goes as it does
+    std::optional<Mark> mark_;    ///< once it is at its pace
+    Pace free_, waiting_;         ///< as measured last
     Round keeps_ = keeps_min;
     Round try_at_ = 0;  ///< own round
     std::optional<Chosen> chosen_;

@@ -194,15 +194,14 @@ mutation(src/rows/staleness_choice.cpp
 # Nobody is left out.
 mutant(slow_peers_waited_for simulate "--chosen" "violated: the last choice was: nobody waits")
 mutation(src/rows/staleness_choice.cpp
-    [=[        if (is_slow || (said && !said->keeps_step)) slow |= peer_bit(peer);]=]
-    [=[        if (said && !said->keeps_step) slow |= peer_bit(peer);
-        (void)is_slow;]=])
+    [=[        if (is_slow) slow |= peer_bit(peer);]=]
+    [=[        (void)is_slow;]=])
 
 # Rounds are never counted anew.
 mutant(counted_once simulate "--chosen" "violated: it took")
 mutation(src/rows/staleness_choice.cpp
-    [=[    if (!in_step()) return tell(waits_.rounds_max, waits_.left_out, now);]=]
-    [=[]=])
+    [=[    if (waits_now() && (!in_step() || left_out != waits_.left_out))]=]
+    [=[    if (waits_now() && left_out != waits_.left_out)]=])
 
 # ---- what a run must come to (promises.h)
 

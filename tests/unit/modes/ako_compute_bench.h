@@ -19,6 +19,7 @@ inline ModeSettings settings_of(std::size_t peer_count, unsigned life_timeout_ms
     ModeSettings settings;
     settings.exchange.life_timeout_ms = life_timeout_ms;
     settings.exchange.precision = Precision::float32;
+    settings.exchange.staleness_rounds_max = 0;
     settings.self = 0;
     for (std::size_t peer = 0; peer < peer_count; ++peer) settings.peer_names.emplace_back("p");
     settings.training.learning_rate = 1;

