@@ -26,7 +26,7 @@ bool StalenessBound::lacks_rounds(PeerIndex peer, const Waits& waits) const {
 bool StalenessBound::in_step(const Waits& waits, const Roster& roster, PeerIndex peer) {
     const PeerView& view = roster[peer];
     const PeerIndex self = roster.self();
-    if (peer == self || !view.live() || view.final_round || view.joins()) return false;
+    if (peer == self || !roster.reachable(peer) || view.final_round || view.joins()) return false;
     if (!waits.between(self, peer)) return false;
     const auto behind = static_cast<std::int64_t>(roster[self].announced - view.announced) -
                         waits.offset(self, peer);

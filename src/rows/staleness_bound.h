@@ -1,5 +1,5 @@
 // The bound on staleness S. A peer begins round r only if it holds round r - S of the row of every
-// live peer that keeps step (Waits, StalenessChoice), so with S = 1 what a ring waits for. Who
+// peer with a session that keeps step (Waits, StalenessChoice), so with S = 1 as in a ring. Who
 // comes late, or stood still, has made fewer rounds: it is out of step, and not waited for until
 // rounds are counted anew. A peer awaits rows, never an answer, so that a round and what it brings
 // travel one way. Who is ahead is so by S rounds at most, and a row lacks at most 2 S - 1 of those

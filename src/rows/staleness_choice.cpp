@@ -59,7 +59,7 @@ bool StalenessChoice::in_step() const {
     const PeerSet there = this->there();
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         const bool counts = peer != roster_.self() && (there & peer_bit(peer)) != 0;
-        if (counts && waits_.between(roster_.self(), peer) &&
+        if (counts && roster_.reachable(peer) && waits_.between(roster_.self(), peer) &&
             !StalenessBound::in_step(waits_, roster_, peer))
             return false;
     }

@@ -153,8 +153,8 @@ mutation(src/modes/ako_compute.cpp
     [=[    if (step_.must_wait(now)) return std::nullopt;
     if (parts_.budget.spent()) parts_.stop.hear(StopReason::budget_spent);]=])
 mutation(src/rows/staleness_bound.cpp
-    [=[!view.live() || view.final_round || view.joins()) return false;]=]
-    [=[!view.live()) return false;]=])
+    [=[!roster.reachable(peer) || view.final_round || view.joins()) return false;]=]
+    [=[!roster.reachable(peer)) return false;]=])
 
 # Whoever waits does not say what it has received, and is given up.
 mutant(waiting_in_silence simulate "--bounded" "violated: I7: a wait ended by its time-out")
