@@ -24,7 +24,7 @@ void StalenessChoice::look(Time now) {
     if (fixed_) return;
     if (loses_already(now)) {
         if (phase_ != Phase::tries_waiting) return go_free(now);
-        waiting_ = pace_since(mark_ ? *mark_ : since_, now);
+        waiting_ = pace_since(newest_mark(), now);
         choose(false, now);
     } else if (const auto pace = measured(now)) {
         judge(*pace, now);
@@ -173,7 +173,7 @@ bool StalenessChoice::loses_already(Time now) const {
     if (!waits_now()) return false;
     const bool tried = phase_ == Phase::tries_waiting;
     const Pace& known = tried ? free_ : waiting_;
-    const Mark& since = mark_ ? *mark_ : since_;
+    const Mark& since = newest_mark();
     if (known.empty())  // nothing to compare with: it shows in how long they wait
         return now - since_.at > begins_within && mean_waited() > 10 * worth + 1;
     const PeerSet there = this->there();

@@ -91,6 +91,8 @@ class StalenessChoice {
 
     void measure_anew(Time now);
     Mark mark(Time now) const;
+    /// Since when it goes as it does; once it is at its pace, since then.
+    const Mark& newest_mark() const { return mark_ ? *mark_ : since_; }
     /// The pace of the stretch that has just ended, one time.
     std::optional<Pace> measured(Time now);
     Pace pace_since(const Mark& mark, Time now) const;
